@@ -5,6 +5,7 @@ and 10 dB below the voice, and amid babble 10 dB below it; and 200 sentences of 
 possible are to be taken for corrections. Everything goes through the whole path: endpointing, both searches, agreement.
 The latency is from the last sound of a clip to its transcript: the silence that ends it, or the CPU time of
 recognising, which begins at a pause, where that takes longer.
+Stops are also said while the robot speaks, in all voices, 15, 10 and 6 dB above its voice and as loud as that.
 Needs flite and espeak-ng.
 Usage: bench_speech.py [--limit 0] [--seed 0] [--misses] [--json]
 """
@@ -41,6 +42,22 @@ CONDITIONS: dict[str, tuple[str, float | None]] = {
     "noise 10 dB": ("white", 10.0),
     "babble 10 dB": ("babble", 10.0),
 }
+
+
+OWN_VOICE = Voice("espeak-ng", "en-gb", "160")
+ANSWERS = (
+    "The red block is in the green bowl.",
+    "Which block do you mean: the red one, or the blue one?",
+    "I wait until you say go on.",
+    "There is no room for the mug on the plate; the vase is in the way.",
+    "The robot is at rest.",
+    "I heard no correction in that. Please say it in other words.",
+    "Speed is now half of the full speed.",
+    "The yellow block is on the blue block, and the mug is to the left of the plate.",
+)
+STOPS = ("stop", "stop it", "stop now", "halt", "freeze")
+OVER_OWN_VOICE = {"15 dB above": 15.0, "10 dB above": 10.0, "6 dB above": 6.0, "as loud": 0.0}
+OWN_BEFORE = 2.0  # [s] that the robot has spoken before the stop
 
 
 @dataclass(frozen=True)
@@ -84,6 +101,15 @@ class Ear:
         self._recogniser = SphinxRecogniser()
         self._recogniser.learn(self._vocabulary)
         self._detector, self._spotter = SileroDetector(), SphinxStopSpotter()
+
+    def over_own_voice(self, sound: Samples) -> tuple[bool, bool]:
+        """Whether a stop is spotted in what is heard while the robot speaks, and whether it falls silent."""
+        self._detector.reset()
+        listener, spotted, silent = Listener(AudioFormat(), Endpointer(self._detector), self._spotter), False, False
+        for place in range(0, len(sound), CHUNK):
+            spotted |= bool(listener.hear(pcm(sound[place : place + CHUNK]), True))
+            silent |= listener.interrupted
+        return spotted, silent
 
     def hear(self, clip: Clip, sound: Samples) -> Outcome:
         self._detector.reset()
@@ -140,6 +166,22 @@ def table(ear: Ear, said: Sequence[Clip], chatter: Sequence[Clip], seed: int) ->
     return outcomes
 
 
+def over_own_voice(ear: Ear) -> dict[str, Any]:
+    """Shares of stops over the robot's voice, and of its answers alone: spotted; the robot fell silent."""
+    answers = [spoken(text, OWN_VOICE) for text in ANSWERS]
+    own = np.tile(np.concatenate(answers), 4)
+    clips = [spoken(text, voice) for text in STOPS for voice in VOICES]
+    starts = np.linspace(0, len(own) // 2, len(clips)).astype(int)
+    sounds = {
+        name: [placed(clip, own[at:], level, OWN_BEFORE) for clip, at in zip(clips, starts, strict=True)]
+        for name, level in OVER_OWN_VOICE.items()
+    }
+    sounds["without a stop"] = answers
+    return {
+        name: np.mean([ear.over_own_voice(one) for one in group], axis=0).tolist() for name, group in sounds.items()
+    }
+
+
 def report(outcomes: dict[str, list[Outcome]]) -> dict[str, Any]:
     clean = outcomes["clean"]
     latencies = [outcome.latency for outcome in clean if np.isfinite(outcome.latency)]
@@ -187,8 +229,9 @@ def main(arguments: list[str] | None = None, show: Callable[[str], None] = print
     data = yaml.safe_load(DATA.read_text(encoding="utf-8"))
     said = corrections(data["corrections"][: args.limit or None])
     chatter = talk(data["chatter"][: args.limit or None])
-    outcomes = table(Ear(data["objects"]), said, chatter, args.seed)
-    figures = report(outcomes)
+    ear = Ear(data["objects"])
+    outcomes = table(ear, said, chatter, args.seed)
+    figures = {**report(outcomes), "stops over the robot's voice": over_own_voice(ear)}
     show(json.dumps(figures, indent=None if args.json else 1))
     if args.misses:
         for name, group in outcomes.items():

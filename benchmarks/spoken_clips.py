@@ -73,9 +73,9 @@ def loudness(samples: Samples) -> float:
     return float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
 
 
-def placed(clip: Samples, noise: Samples, decibels: float | None) -> Samples:
-    """The clip amid the noise (m,), so many decibels louder than that; None is a quiet room."""
-    begin, length = round(BEFORE * RATE), len(clip) + round((BEFORE + AFTER) * RATE)
+def placed(clip: Samples, noise: Samples, decibels: float | None, before: float = BEFORE) -> Samples:
+    """The clip amid the noise (m,), so many decibels louder than that, `before` [s] after it; None is a quiet room."""
+    begin, length = round(before * RATE), len(clip) + round((before + AFTER) * RATE)
     amplitude = FLOOR if decibels is None else loudness(clip) * 10 ** (-decibels / 20)
     sound = noise[:length] * np.float32(amplitude / loudness(noise[:length]))
     sound[begin : begin + len(clip)] += clip

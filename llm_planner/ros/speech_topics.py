@@ -69,7 +69,7 @@ class AudioFeed:
 
     `on_stop(words)` is called for a stop word, `on_words(words)` for a recognised utterance, both in the node's
     executor. `vocabulary()` returns the words to expect. While the robot `speaks()`, only stop words count, which are
-    then the whole utterance.
+    then the whole utterance; `on_interruption()` is called for a person who speaks above it.
     """
 
     def __init__(
@@ -79,10 +79,11 @@ class AudioFeed:
         on_stop: Callable[[str], None],
         on_words: Callable[[str], None],
         speaks: Callable[[], bool] = lambda: False,
+        on_interruption: Callable[[], None] = lambda: None,
         open_ears: Callable[[BaseNode], SpeechPipeline] | None = None,
     ) -> None:
         self._node, self._vocabulary, self._on_stop, self._on_words = node, vocabulary, on_stop, on_words
-        self._speaks = speaks
+        self._speaks, self._on_interruption = speaks, on_interruption
         self._worker, self._one_at_a_time = Worker(node), threading.Lock()
         self._open, self._opening = open_ears or _open_ears, None
         self._ears: SpeechPipeline | None = None
@@ -111,6 +112,8 @@ class AudioFeed:
                 (self._on_words if event.is_all else self._on_stop)(event.words)
             else:
                 self._understanding(event).add_done_callback(self._on_transcript)
+        if ears.hearing.interrupted:
+            self._on_interruption()
         paused = ears.hearing.paused
         if paused is not None and ears.recogniser.is_cheap:
             self._draft = (paused, self._understanding(paused))

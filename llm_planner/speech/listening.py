@@ -27,6 +27,8 @@ PAUSE, SILENCE = 0.16, 0.3  # [s] below `GOES_ON` after which it counts as pause
 BEFORE = 0.25  # [s] of audio kept from before the onset
 SHORTEST, LONGEST = 0.16, 8.0  # [s]: shorter ones are noise, longer ones are cut
 LOUDER = 6.0  # [dB] of a voice above the background; quieter voices are background
+ABOVE = 3.0  # [dB] of a person above the loudest of the robot's own voice so far
+LEARNT = 0.5  # [s] of the robot's own voice, after which its loudness is known
 _BACKGROUND = 31  # windows (1 s) for the median background power
 _SMOOTHED = 3  # windows (0.1 s) for the mean power of a voice
 
@@ -203,18 +205,42 @@ class Heard:
     transcript: Transcript
 
 
+class OwnVoice:
+    """Loudness of the robot's own voice since it began to speak."""
+
+    def __init__(self) -> None:
+        self._rest = np.zeros(0, np.float32)
+        self._recent: deque[float] = deque(maxlen=_SMOOTHED)
+        self._loudest, self._heard = 0.0, 0  # power, windows
+
+    def is_exceeded(self, samples: Samples) -> bool:
+        """Return whether these samples (n,) are louder by `ABOVE` than all before them: a person speaks, too."""
+        sound = np.concatenate((self._rest, samples))
+        whole = len(sound) - len(sound) % WINDOW
+        self._rest, exceeded = sound[whole:], False
+        for window in sound[:whole].reshape(-1, WINDOW):
+            self._recent.append(_power(window))
+            self._heard += 1
+            power = float(np.mean(self._recent))
+            exceeded |= self._heard > _windows(LEARNT) and power > self._loudest * 10 ** (ABOVE / 10)
+            self._loudest = max(self._loudest, power)
+        return exceeded
+
+
 class Listener:
     """Stream processor that cuts audio into utterances and spots stop words while they are spoken.
 
     It does not block on recognition; the caller passes the utterances to a recogniser. While the robot itself speaks,
-    it hears stop words only, wherever they are in the sound.
+    it hears stop words only, wherever they are in the sound; few get through its voice. `interrupted` is whether
+    a person spoke above that in the last chunk: then it had better be silent.
     """
 
     def __init__(self, format: AudioFormat, endpointer: Endpointer, spotter: SphinxStopSpotter | None = None) -> None:
         self._reader = AudioReader(format)
         self._endpointer = endpointer
         self._spotter = spotter
-        self._was_deaf = False
+        self.interrupted = self._was_deaf = False
+        self._own = OwnVoice()
         self._spotted = 0  # samples of the current utterance passed to the spotter
         self._stopped = False
 
@@ -232,8 +258,12 @@ class Listener:
         if self._was_deaf and not deaf:
             self._endpointer.drop()
             self._spotted = 0
+        if deaf and not self._was_deaf:
+            self._own = OwnVoice()
         self._was_deaf = deaf
         ended = self._endpointer.feed(samples)
+        is_voice = self._endpointer.speaking is not None  # the noise before it tells nothing of its loudness
+        self.interrupted = deaf and is_voice and self._own.is_exceeded(samples)
         return [*self._stops()] if deaf else [*self._stops(), *ended]
 
     @property

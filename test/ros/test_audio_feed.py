@@ -46,6 +46,7 @@ class FakeEars:
     the byte 3."""
 
     is_cheap = True
+    interrupted = False
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
@@ -76,8 +77,19 @@ class Heard:
                 raise SpeechError("pocketsphinx is not installed")
             return SpeechPipeline(ears, ears)
 
-        self.speaks = False
-        AudioFeed(self.node, lambda: WORDS, self.stops.append, self.words.append, lambda: self.speaks, open_ears)
+        self.speaks, self.interruptions = False, 0
+        AudioFeed(
+            self.node,
+            lambda: WORDS,
+            self.stops.append,
+            self.words.append,
+            lambda: self.speaks,
+            self.interrupt,
+            open_ears,
+        )
+
+    def interrupt(self) -> None:
+        self.interruptions += 1
 
     def until(self, condition: Callable[[], bool], *chunks: bytes) -> None:
         while not condition():
@@ -142,3 +154,12 @@ def test_without_a_recogniser_the_reason_is_told_once(chunk):
     heard.until(lambda: bool(heard.node.errors), chunk)
     heard.node.hear(UInt8MultiArray(data=array("B", chunk)))
     assert heard.node.errors == ["speech is not heard: pocketsphinx is not installed"]
+
+
+def test_a_person_who_speaks_above_the_robot_interrupts_it():
+    heard = Heard(Transcript("a bit slower", 0.9, accepted=True))
+    heard.speaks = True
+    heard.until(lambda: bool(heard.words), b"\1")
+    assert heard.interruptions == 0
+    heard.ears.interrupted = True
+    heard.until(lambda: heard.interruptions > 0, b"\2")

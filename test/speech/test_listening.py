@@ -76,6 +76,29 @@ def test_what_the_robot_speaks_into_is_dropped_and_later_words_are_heard(listene
     assert [type(event) for event in again] == [Utterance]
 
 
+def interruptions(listener, sound, deaf=True):
+    """The moments [s] at which a chunk of the sound counts as one."""
+    found = []
+    for number, chunk in enumerate(chunks(sound)):
+        listener.hear(chunk, deaf)
+        found += [number * len(chunk) / 2 / RATE] if listener.interrupted else []
+    return found
+
+
+@pytest.mark.parametrize("louder", [1.0, 1.3])
+def test_its_own_voice_does_not_interrupt_the_robot(listener, clips, louder):
+    voice = clips("a_bit_to_the_left")
+    assert interruptions(listener, np.concatenate((voice, louder * voice))) == []
+
+
+def test_a_person_who_is_louder_interrupts_the_robot_while_that_speaks(listener, clips):
+    voice, stop = 0.2 * clips("a_bit_to_the_left"), clips("stop")
+    both = np.concatenate((voice, voice))
+    both[len(voice) : len(voice) + len(stop)] += stop[: len(both) - len(voice)]
+    assert interruptions(listener, both)[0] == pytest.approx(len(voice) / RATE, abs=1.0)
+    assert interruptions(listener, both, deaf=False) == []
+
+
 def test_the_things_of_a_scene_are_known_by_name_kind_and_color():
     def thing(name: str, kind: str, color: str) -> SceneObject:
         return SceneObject(name, kind, color, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (0.1, 0.1, 0.1))

@@ -140,7 +140,8 @@ class CorrectionListenerNode(BaseNode):
         self.create_subscription(CommandStatus, "command_status", self._on_command, COMMANDS)
         self.create_subscription(String, "correction", self._on_text, SPOKEN)
         self.create_subscription(String, "correction_preview", partial(self._on_text, preview=True), SPOKEN)
-        AudioFeed(self, self._vocabulary, self._hold, heard, lambda: self._voice.is_heard)
+        voice = self._voice
+        AudioFeed(self, self._vocabulary, self._hold, heard, lambda: voice.is_heard, voice.silence)
         self.every(0.25, self._watch)
         self.report_with(self._on_second)
         self._reader = ModelThread(self, lambda: self._opened(self.setting("model")))
