@@ -20,7 +20,7 @@ from llm_planner.errors import InputError
 
 @dataclass(frozen=True)
 class Program:
-    """A row of the node table whose module ends at once, or goes on."""
+    """A row of the node table whose function main ends at once, or goes on."""
 
     name: str
     module: str
@@ -32,7 +32,7 @@ class Program:
         return self.name
 
 
-ENDS = Program("ender", "this")  # prints and exits with 0
+ENDS = Program("ender", "site")  # its function main returns at once
 FAILS = Program("failer", "no_such_module")
 LIVES = "import os, signal\nprint(os.getpid(), flush=True)\nsignal.pause()\n"
 REFUSES = "from llm_planner.ros.processes import end_unstarted\nend_unstarted('the parameter rate is 0')\n"
@@ -69,7 +69,7 @@ def test_a_process_that_dies_is_told_of_where_none_is_started_again(tmp_path):
     with NodeProcesses([FAILS], NodeOptions(), log) as processes:
         told = processes.wait_for_death(timeout=30)
     assert told == ["the node failer ended (exit status 1)"]
-    assert "No module named no_such_module" in log.read_text(encoding="utf-8")
+    assert "No module named 'no_such_module'" in log.read_text(encoding="utf-8")
 
 
 def test_closing_ends_what_still_runs(modules, tmp_path):

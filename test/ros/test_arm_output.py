@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rclpy.serialization import deserialize_message
 from std_msgs.msg import Float64, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
@@ -33,7 +34,8 @@ def state(qpos: float) -> JointState:
 def test_the_simulator_takes_the_arm_and_a_finger_in_one_trajectory():
     node = FakeNode({}, DEFAULTS)
     ArmOutput(node, PANDA).send(PLAN, state(0.0), 10.0)
-    (message,) = node.sent["joint_command"]
+    (sent,) = node.sent["joint_command"]
+    message = deserialize_message(sent, JointTrajectoryMsg)
     assert message.joint_names == [*PANDA.joints, PANDA.fingers[0]]
     assert "gripper_command" not in node.kinds
 
@@ -42,7 +44,8 @@ def test_a_joint_trajectory_controller_gets_its_joints_alone_and_a_plan_that_end
     topic = "/fr3_arm_controller/joint_trajectory"
     node = FakeNode({"command_topic": topic, "gripper": "topic"}, DEFAULTS)
     ArmOutput(node, FR3).send(PLAN, state(0.0), 10.0)
-    (message,) = node.sent[topic]
+    (sent,) = node.sent[topic]
+    message = deserialize_message(sent, JointTrajectoryMsg)
     assert node.kinds == {topic: JointTrajectoryMsg, "gripper_command": Float64}
     assert message.joint_names == list(FR3.joints)
     assert [len(point.positions) for point in message.points] == [7, 7, 7]
