@@ -25,7 +25,7 @@ from rclpy.signals import SignalHandlerOptions
 from llm_planner.errors import InputError
 from llm_planner.ros.node_table import CLIENT, enclave
 from llm_planner.ros.security import check_enclaves, is_secured
-from llm_planner.ros.transport import use_sockets
+from llm_planner.ros.transport import stays_on_this_machine, use_sockets
 
 
 def join_network(
@@ -130,7 +130,8 @@ def claim_system(names: Mapping[str, Iterable[str]], on_network: bool) -> Iterat
 
     Args:
         names: Names of the nodes by namespace.
-        on_network: Whether to look for such nodes on the network too, which takes `PATIENCE`.
+        on_network: Whether to look for such nodes on the network too, which takes `PATIENCE` where it reaches further
+            than this machine.
 
     Raises:
         InputError: Such a node or another simulator runs on this machine or on the network, or a node has no enclave.
@@ -140,7 +141,7 @@ def claim_system(names: Mapping[str, Iterable[str]], on_network: bool) -> Iterat
         for namespace, nodes in names.items():
             check_enclaves(namespace, nodes, os.environ)
             claims.enter_context(claim_name(SYSTEM, namespace, domain))
-        if on_network:
+        if on_network and not stays_on_this_machine(os.environ):
             check_nobody_else(names, domain)
         if any(SIMULATOR in nodes for nodes in names.values()):
             claim_clock(domain).close()  # the simulator claims it

@@ -39,6 +39,14 @@ def socket_transport(environ: Mapping[str, str]) -> dict[str, str]:
     return {"FASTDDS_BUILTIN_TRANSPORTS": environ.get("FASTDDS_BUILTIN_TRANSPORTS", SOCKETS)}
 
 
+def stays_on_this_machine(environ: Mapping[str, str]) -> bool:
+    """Return whether DDS reaches no other machine with these variables, as far as this package set it up."""
+    is_local = environ.get(RANGE) in ("LOCALHOST", "OFF") or environ.get(PROFILES) == str(
+        share_folder("config") / LOOPBACK
+    )
+    return is_local and not environ.get("ROS_STATIC_PEERS")
+
+
 def use_sockets() -> None:
     """Set `socket_transport` for this process and its future children; call it before rclpy.init."""
     os.environ.update(socket_transport(os.environ))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from llm_planner.cli.processes import DOMAINS, NoFreeDomainError, domain_ports, is_free, own_network
-from llm_planner.ros.transport import SOCKETS, socket_transport
+from llm_planner.ros.transport import SOCKETS, socket_transport, stays_on_this_machine
 
 
 def listen(stack: ExitStack, domain: int) -> None:
@@ -46,6 +46,20 @@ def test_the_network_stays_on_this_machine_and_off_shared_memory():
         assert udp_sockets(node.pid) == {"0100007F"}  # 127.0.0.1
         assert "/dev/shm/fastrtps" not in Path(f"/proc/{node.pid}/maps").read_text("ascii")
         node.communicate(b"\n")
+
+
+@pytest.mark.parametrize(
+    ("environ", "local"),
+    [
+        ({}, False),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, False),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, True),
+        (socket_transport({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}), True),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_STATIC_PEERS": "10.0.0.7"}, False),
+    ],
+)
+def test_where_dds_reaches_no_other_machine_none_has_to_be_searched(environ, local):
+    assert stays_on_this_machine(environ) is local
 
 
 OTHERS = (
