@@ -353,6 +353,7 @@ def base_constraints(scene: Scene, keep: MotionConstraints) -> MotionConstraints
 
 
 STILL, STANDS = 0.05, 0.02  # [rad/s] of the arm's joints, [m/s, rad/s] of the base: less counts as rest
+SHAKEN = 0.06  # [m/s, rad/s] up to which the start of its arm shakes a base that stands: 0.04, where messages come late
 TUCKED = 0.03  # [m] of the gripper from where it rests
 
 
@@ -367,7 +368,7 @@ def interlock(of_base: bool, arm: str, hand: Vector3, arm_qvel: Array, base_qvel
         base_qvel: Velocities of the base (3,) [m/s, rad/s].
     """
     if not of_base:
-        return "the arm may not move while its base drives" if np.abs(base_qvel).max() > STANDS else ""
+        return "the arm may not move while its base drives" if np.abs(base_qvel).max() > SHAKEN else ""
     if math.dist(arm_shape(arm).rest, hand) > TUCKED or np.abs(arm_qvel).max() > STILL:
         return "the base may not drive before its arm is tucked and at rest; go home first"
     return ""
