@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from llm_planner.corrections.building_quantities import of_a_step, steps_with
 from llm_planner.corrections.edits import AddRule, Insert, Move, Operation, Remove
+from llm_planner.corrections.handling import has_moved, lay_back, laying, now, taking
 from llm_planner.corrections.references import AlreadySoError, UnclearError, described, is_room, only, unclear_words
 from llm_planner.corrections.situation import Errand, Situation, Sources, ahead, has_begun, is_rest, subject_parameter
 from llm_planner.errors import AlreadySatisfiedError, LlmPlannerError
@@ -17,9 +18,9 @@ from llm_planner.language.correction_requests import Intent, Request, Sense, Whe
 from llm_planner.language.grounding.lifting import amounts_in
 from llm_planner.plans.plan import PlanStep, StepStatus, goals_of, in_base_words
 from llm_planner.scene.names import the
+from llm_planner.scene.predicates import on
 from llm_planner.scene.scene import Scene
 
-SAME_PLACE = 0.01  # [m] displacement up to which an object has not moved
 MOST_TIMES = 10  # repetitions in one request
 
 
@@ -117,9 +118,9 @@ def put_back(request: Request, situation: Situation) -> tuple[Operation, ...]:
         return without(begun, situation) if begun else lay_back(held, situation)
     if name not in situation.origins:
         raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
-    if not moved and math.dist(situation.scene.find(name).position, situation.origins[name]) < SAME_PLACE:
+    if not moved and not has_moved(name, situation):
         raise AlreadySoError(f"{the(name).capitalize()} is where it lay already. What should go back?")
-    before = situation.next_place() if held else _now(situation)  # once the gripper is empty
+    before = situation.next_place() if held else now(situation)  # once the gripper is empty
     return *taking(name, situation, before), *laying(name, situation, before)
 
 
@@ -167,6 +168,9 @@ def _as_well(request: Request, situation: Situation) -> tuple[Operation, ...]:
         raise UnclearError(f"What should I do with {request.thing}? Nothing is being done with anything else.")
     before = situation.next_place((errand,)) if has_begun(errand) else after((errand,), situation)
     found = situation.candidates(request.thing, old)
+    target = errand[-1].arguments.get("object") if situation.skills[errand[-1].skill].puts_down else None
+    if target and all(on(situation.scene, item.name, str(target)) for item in found):
+        raise AlreadySoError(f"That is in or on {the(str(target))} already. What should be done with it?")
     once_more = [item.name for item in found] == [old] and not any(
         situation.skills[step.skill].fills_gripper for step in errand
     )
@@ -191,38 +195,9 @@ def _others(words: str, old: str, situation: Situation) -> list[str]:
     return left
 
 
-def lay_back(name: str, situation: Situation) -> tuple[Operation, ...]:
-    """Put an object that is held then back before the step under way; raise UnclearError if its origin is unknown."""
-    return laying(name, situation, _now(situation))
-
-
-def laying(name: str, situation: Situation, before: str) -> tuple[Insert, ...]:
-    """Lay a held object where it lay before, before a step; raise UnclearError if that place is unknown."""
-    if name not in situation.origins:
-        raise UnclearError(f"I do not know where {the(name)} lay before. Where should it go?")
-    x, y, _ = situation.origins[name]
-    building = situation.scene.building
-    if building is None:
-        return (Insert("place_at", {"place": (x, y, 0.0)}, before),)
-    room = building.room_at(x, y)
-    return Insert("go_to", {"destination": room}, before), Insert("drop_off", {}, before)
-
-
-def taking(name: str, situation: Situation, before: str) -> tuple[Insert, ...]:
-    """Grasp an object before a step; a mobile robot goes there first."""
-    if situation.scene.building is None:
-        return (Insert("pick", {"object": name}, before),)
-    return Insert("go_to", {"destination": name}, before), Insert("pick_up", {"object": name}, before)
-
-
 def repeated(errand: Errand, before: str) -> tuple[Insert, ...]:
     """Do the steps of an errand once more before a step."""
     return tuple(Insert(step.skill, dict(step.arguments), before) for step in errand)
-
-
-def _now(situation: Situation) -> str:
-    """Return the id of the step under way or next, "" if there is none."""
-    return next((step.id for step in situation.ahead), "")
 
 
 def _moved_last(situation: Situation) -> str:
@@ -231,7 +206,8 @@ def _moved_last(situation: Situation) -> str:
     for step in reversed(done):
         skill = situation.skills[step.skill]
         if skill.puts_down:
-            return situation.subject(situation.errand_of(step.id))
+            again = situation.ahead if situation.is_over else ()
+            return situation.subject(situation.errand_of(step.id)) or situation.subject(again)
         if any(atom.predicate in ("moved", "at", "on") for atom in skill.effects):
             return str(step.arguments[subject_parameter(skill)])
     return ""
@@ -279,7 +255,7 @@ def add(request: Request, situation: Situation, sources: Sources) -> tuple[Opera
     except LlmPlannerError as error:
         raise _with_options(request.text, str(error), situation.scene) from error
     if request.when is When.NEXT and not request.target and all(step.skill == "wait" for step in steps):
-        before = _now(situation)  # a wait starts at once
+        before = now(situation)  # a wait starts at once
     added = repeated(tuple(steps), before)
     if planned := _as_planned(added, situation):
         return (Move(planned, before),)

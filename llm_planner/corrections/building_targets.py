@@ -1,15 +1,13 @@
-"""Requests for another object or target: another bowl, another object to take, another region or room.
-
-The plan decides whether an object is meant as the one to grasp or as a target, and whether any errand concerns it.
-"""
+"""Requests for another object or target: another bowl, another object to take, another region or room."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from llm_planner.corrections.building_errands import add, lay_back, repeated, skip, taking
+from llm_planner.corrections.building_errands import add, repeated, skip
 from llm_planner.corrections.edits import Insert, Operation, Rebind, Replace
+from llm_planner.corrections.handling import lay_back, taking
 from llm_planner.corrections.references import (
     AlreadySoError,
     UnclearError,
@@ -91,6 +89,8 @@ def _to_elsewhere(request: Request, errand: Errand, situation: Situation) -> tup
 
 
 def _put_elsewhere(request: Request, errand: Errand, situation: Situation) -> tuple[Operation, ...]:
+    if situation.is_over and situation.scene.held and not _putting(errand, situation):
+        return (Insert(*_placing(request, errand[-1], situation)),)  # of what was only picked up
     step = _last_step(errand, request, situation)
     if request.relation == "opposite":
         return _other_side(step)

@@ -143,12 +143,6 @@ def is_reflex(edit: Edit) -> bool:
     return len(edit.operations) == 1 and type(edit.operations[0]) in _REFLEXES
 
 
-def _may_follow(edit: Edit) -> bool:
-    """Whether the edit may ask for something after the end of the plan; an answer to an unclear one must be at hand."""
-    is_unclear = any(isinstance(one, Clarify) and not one.options for one in edit.operations)
-    return bool(edit.operations) and not is_unclear and not is_reflex(edit)
-
-
 class DialogueSession:
     """Dialogue with its open questions.
 
@@ -218,7 +212,7 @@ class DialogueSession:
         if not reading.edit.operations and is_question(words):
             situation: Situation = yield Recall()
             return Answer(Outcome.NOTHING, explanation(words, situation), reading.edit)
-        if not reading.is_running and not (reading.is_over and _may_follow(reading.edit)):
+        if not reading.is_running and (not reading.is_over or is_reflex(reading.edit)):
             answer: Answer = yield AnswerWithoutPlan(reading.edit)
             return answer
         step, times = self._decide(reading.edit, preview), 0
@@ -280,7 +274,7 @@ class DialogueSession:
             asked = asking(self.asked, send.edit, difference)
             return replace(asked, message=f"{done}; {asked.message}")
         if reading.is_over:
-            return Answer(Outcome.APPLIED, "; ".join(difference), send.edit, difference)
+            return Answer(Outcome.APPLIED, f"begun as a command: {'; '.join(difference)}", send.edit, difference)
         notes = yield from self._consult(partial(PlanFollower.taught, edit=send.edit, situation=reading.situation))
         told = (*difference, *(_REFLEXES[Hold] for one in send.edit.operations if isinstance(one, Hold)))
         if reading.is_held and not any(isinstance(one, Hold | Resume) for one in send.edit.operations):
@@ -340,6 +334,7 @@ MOST_AHEAD = 3  # further steps that are named
 _SUPPOSED = re.compile(
     r"\s*what (?:(?:would|will) happen |happens )?if i (?:said|say)\b[\s,:]*(?P<words>.*?)[\s?]*", re.I
 )
+_OF_THINGS = re.compile(r"(?:is|are|was|were|does|do|has|have) (?!(?:you|it|this|that)\b)")  # not of the plan
 _ASKS = re.compile(
     r"why\b|(?:what|which|where|when|how|who)\b(?: \w+){0,2} (?:are|is|do|did|does|will|would|have|can)\b"
 )
@@ -353,7 +348,8 @@ def supposed_words(words: str) -> str:
 
 def is_question(words: str) -> bool:
     """Whether words in which no correction was found ask for something, in English."""
-    return words.rstrip().endswith("?") or _ASKS.match(plain_words(words)) is not None
+    plain = plain_words(words)
+    return _ASKS.match(plain) is not None or (words.rstrip().endswith("?") and not _OF_THINGS.match(plain))
 
 
 def explanation(words: str, situation: Situation) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from llm_planner.corrections.building_errands import laying, put_back, taking
+from llm_planner.corrections.building_errands import put_back
 from llm_planner.corrections.draft import Draft, in_robot_frame
 from llm_planner.corrections.edit_steps import program_line
 from llm_planner.corrections.edits import (
@@ -24,20 +24,43 @@ from llm_planner.corrections.edits import (
     Undo,
     is_of_steps,
 )
+from llm_planner.corrections.handling import has_moved, laying, taking
 from llm_planner.corrections.situation import Errand, Situation
 from llm_planner.language.correction_requests import Intent, Request
 from llm_planner.plans.plan import PlanStep, StepStatus
+from llm_planner.scene.predicates import is_portable
 
 
 def reopened(situation: Situation) -> Situation:
-    """Return the situation of an ended plan with its last errand ahead once more, under new step ids."""
+    """Return the situation of an ended plan with its last errand ahead once more, under new step ids.
+
+    What the gripper held when the plan began is taken again first; where it lay before that is not known.
+    """
     steps = situation.plan.steps
-    last = situation.errands[-1] if steps else ()
+    last, held = situation.errands[-1] if steps else (), _held_at_start(situation)
+    if held and not any(situation.skills[step.skill].fills_gripper for step in last):
+        last = (PlanStep("", "pick", {"object": held}, 0), *last)
     number = max((int(step.id) for step in steps if step.id.isdigit()), default=0)
     again = tuple(
         replace(step, id=str(number + k), status=StepStatus.PENDING, message="") for k, step in enumerate(last, start=1)
     )
-    return replace(situation, plan=replace(situation.plan, steps=(*steps, *again)))
+    plan = replace(situation.plan, steps=(*steps, *again))
+    origins = {name: place for name, place in situation.origins.items() if name != held}
+    return replace(situation, plan=plan, origins=origins, is_over=True)
+
+
+def _held_at_start(situation: Situation) -> str:
+    """Return what the gripper held when the plan began: the only thing that moved and was not picked; "" for none."""
+    steps, scene = situation.plan.steps, situation.scene
+    first = next(
+        (s for s in steps if situation.skills[s.skill].fills_gripper or situation.skills[s.skill].puts_down), None
+    )
+    if first is None or situation.skills[first.skill].fills_gripper or scene.building is not None:
+        return ""
+    picked = {situation.subject_of(step) for step in steps}
+    moved = [name for name in situation.origins if name in scene.names and has_moved(name, situation)]
+    moved = [name for name in moved if name not in picked]
+    return moved[0] if len(moved) == 1 else ""
 
 
 def follow_up(edit: Edit, situation: Situation) -> str:
@@ -69,7 +92,7 @@ def _of_steps(operation: Operation, situation: Situation) -> tuple[Operation, ..
     match operation:
         case Undo():
             return put_back(Request(Intent.PUT_BACK), situation)
-        case Shift() if puts_down and situation.scene.building is None:
+        case Shift() if puts_down and situation.scene.building is None and situation.subject(last):
             thing = situation.scene.find(situation.subject(last))
             x, y, _ = thing.position
             dx, dy, _ = in_robot_frame(operation, situation.viewpoint, thing)
@@ -87,7 +110,9 @@ def _of_steps(operation: Operation, situation: Situation) -> tuple[Operation, ..
 def _puts_back(before: Errand, after: Errand, situation: Situation) -> tuple[Insert, ...]:
     """Return what puts the object of the errand back where another is to be taken instead."""
     old, scene = situation.subject(before), situation.scene
-    if old in ("", situation.subject(after)) or not any(situation.skills[step.skill].fills_gripper for step in before):
+    if old in ("", situation.subject(after)) or not is_portable(scene.find(old)):
+        return ()
+    if scene.held != old and not has_moved(old, situation):
         return ()
     taken = () if scene.held == old else taking(old, situation, "")
     return *taken, *laying(old, situation, "")

@@ -47,7 +47,7 @@ class Situation:
     """Running plan and scene that a correction is read against.
 
     `plan` is at `version`. `origins` maps objects to their initial positions [m]. `edits` have been applied, newest
-    last. `asked` is the open question.
+    last. `asked` is the open question. `is_over` says that the plan has ended and its last errand is ahead once more.
     """
 
     plan: Plan
@@ -58,6 +58,7 @@ class Situation:
     origins: Mapping[str, Vector3] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
     asked: Clarify | None = None
+    is_over: bool = False
 
     @property
     def running(self) -> PlanStep | None:
@@ -182,6 +183,8 @@ class Situation:
         names = self.named(words)
         found = [errand for errand in left if self.subject(errand) in names]
         found = found or [errand for errand in left if self.goals(ahead(errand)) & set(names)]
+        if not found and self.is_over:
+            raise UnclearError(f"What I did last is not about “{words}”. Say anything else as a new command.")
         if not found:
             about = [the(name) for name in dict.fromkeys(filter(None, map(self.subject, left)))]
             what = f"What is left is about {listed(about, 'and')}. Which do you mean?" if about else "What do you mean?"

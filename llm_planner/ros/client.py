@@ -14,7 +14,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.context import Context
 from rclpy.parameter import parameter_value_to_python
 from rclpy.publisher import Publisher
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import String
@@ -34,7 +34,7 @@ from llm_planner.ros.conversions.scene_messages import SceneReader
 from llm_planner.ros.heartbeat_monitor import HeartbeatMonitor
 from llm_planner.ros.idempotent_requests import GoalClient, GoalEnd
 from llm_planner.ros.node_executor import NodeExecutor
-from llm_planner.ros.node_table import CLIENT
+from llm_planner.ros.node_table import CLIENT, LISTENER
 from llm_planner.ros.other_systems import SYSTEM, claim_name, is_claimed, is_known, join_network
 from llm_planner.ros.parameters import MOBILE
 from llm_planner.ros.stop_client import NO_SYSTEM, StopClient, StopResult, SystemUnreachableError
@@ -309,7 +309,11 @@ class SystemClient:
         said, listening, results = self._talk()
 
         def is_heard() -> bool:
-            return said.get_subscription_count() > 0 and listening.get_publisher_count() > 0
+            # A recorder may be matched before the listener, which would then never hear the words.
+            infos = self.node.get_subscriptions_info_by_topic(said.topic_name)
+            there = [one for one in infos if one.qos_profile.durability == DurabilityPolicy.VOLATILE]
+            is_there = any(one.node_name == LISTENER for one in there)
+            return is_there and said.get_subscription_count() >= len(there) and listening.get_publisher_count() > 0
 
         self._find(is_heard)
         results.clear()

@@ -24,6 +24,7 @@ from llm_planner.plans import plan
 from llm_planner.programs.signatures import Signature
 from llm_planner.ros.conversions import message_checks as checks
 from llm_planner.ros.idempotent_requests import SharedGoal
+from llm_planner.ros.node_table import LISTENER
 from llm_planner.ros.other_systems import is_claimed, is_known
 from llm_planner.scene.places import Viewpoint
 from llm_planner.scene.scene import Scene
@@ -35,7 +36,6 @@ UNDER_WAY = (PlanStatus.RUNNING, PlanStatus.PAUSED)  # states of a plan
 SHOWN = 200  # [characters] of a command in messages
 AGENTS, CONSOLE = "mcp", "console"  # the sources that a goal may name; that of the console only from its node
 FORMULA = "ltl:"  # begins a rule that is a formula
-LISTENER = "correction_listener"  # names the source of the plan that it corrects
 RULES_MAX = 16  # that a goal may bring
 CLIENT_MAX = 10.0  # [s, wall time] without a trace of the node that wants a command, after which that is canceled
 
@@ -108,6 +108,7 @@ class Command:
         if self.goal is None:
             return "topic"
         is_of_console = self.request.source == CONSOLE == self.goal.sender
+        # A correction of a plan that has ended has its source.
         is_corrected = self.goal.sender == LISTENER and self.request.source in (CONSOLE, "topic")
         return self.asker or (self.request.source if is_of_console or is_corrected else "action")
 

@@ -66,6 +66,7 @@ NODES_IN_SIMULATION = nodes_beside(simulator=True)
 
 
 REPLAY_STATUS, REPLAY_CONTROL = "/replay_status", "/replay_control"  # of `llm-planner replay` and the console
+LISTENER = "correction_listener"
 CLIENT = "llm_planner_client"  # the node of `llm-planner say`, `correct`, `listen`, `stop` and `up`
 
 

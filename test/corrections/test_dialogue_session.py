@@ -207,7 +207,7 @@ class TestWordsAfterTheEnd:
         robot.is_running, robot.is_over = False, True
 
     def test_are_sent_as_an_edit_and_teach_nothing(self, robot):
-        assert robot.hears(SLOWER, notes=[Notes(("I will remember",))]).message == CHANGE[0]
+        assert robot.hears(SLOWER, notes=[Notes(("I will remember",))]).message == f"begun as a command: {CHANGE[0]}"
         assert robot.steps == [Read("slower", None), Send(SLOWER)]
 
     def test_are_shown_first_in_a_preview(self, robot):
@@ -218,9 +218,12 @@ class TestWordsAfterTheEnd:
     def test_are_asked_about_where_an_answer_is_at_hand(self, robot):
         assert robot.hears(Edit((QUESTION,))).outcome is Outcome.QUESTION
 
-    @pytest.mark.parametrize("operations", [(), (Hold(),), (Cancel(),), (Resume(),), (Clarify("What do you mean?"),)])
-    def test_that_ask_for_nothing_clear_are_answered_without_a_plan(self, robot, operations):
-        assert robot.hears(Edit(operations, "well done")).message == "no plan"
+    @pytest.mark.parametrize("operation", [Hold(), Cancel(), Resume()])
+    def test_that_act_at_once_are_answered_without_a_plan(self, robot, operation):
+        assert robot.hears(Edit((operation,), "wait")).message == "no plan"
+
+    def test_that_are_no_correction_do_nothing(self, robot):
+        assert robot.hears(Edit((), "well done")).message == "I hear no correction in that"
 
 
 class TestWordsThatThePlanHasOutrun:

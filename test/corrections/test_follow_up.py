@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from llm_planner.corrections.building_targets import retarget
 from llm_planner.corrections.edits import Adjust, Change, Edit, Insert, Rebind, Remove, Replace, Shift, Undo
 from llm_planner.corrections.follow_up import follow_up, reopened
-from llm_planner.language.correction_requests import Frame, Lifetime
+from llm_planner.corrections.references import UnclearError
+from llm_planner.language.correction_requests import Frame, Intent, Lifetime, Request
 from llm_planner.plans.plan import StepStatus
 
 
@@ -76,6 +78,39 @@ def test_nothing_is_done_for_what_leaves_all_as_it_is(ended, operations):
     assert follow_up(Edit(operations), ended(IN_BOWL)) == ""
 
 
+def test_a_thing_goes_back_into_what_it_lay_in(ended, at_table):
+    plan = (("pick", {"object": "red block"}), ("place_on", {"object": "plate"}))
+    there = ended(plan, red_block=(0.53, -0.09, 0.037))
+    from_bowl = replace(there, origins={**there.origins, "red block": (0.55, 0.18, 0.03)})
+    assert follow_up(Edit((Undo(),)), from_bowl) == 'pick("red block")\nplace_in("green bowl")\n'
+
+
+class TestWhatWasHeldAtTheStart:
+    @pytest.fixture
+    def there(self, ended):
+        return ended((("place_on", {"object": "plate"}),), mug=(0.53, -0.09, 0.06))
+
+    def test_is_taken_again(self, there):
+        assert follow_up(Edit((Replace("3", "place_in", {"object": "green bowl"}),)), there) == (
+            'pick("mug")\nplace_in("green bowl")\n'
+        )
+
+    def test_is_shifted(self, there):
+        shift = Shift((0.0, 0.02, 0.0), Frame.PERSON, Lifetime.STEP)
+        assert follow_up(Edit((shift,)), there) == 'pick("mug")\nplace_at(point(0.53, -0.07))\n'
+
+    def test_is_not_put_back_since_nobody_knows_where_it_lay(self, there):
+        with pytest.raises(UnclearError, match="I do not know where the mug lay before"):
+            follow_up(Edit((Undo(),)), there)
+
+
+def test_a_thing_that_was_pushed_goes_back_where_another_is_to_be_pushed(ended):
+    plan = (("push", {"object": "red block", "direction": "right", "distance": 0.1}),)
+    edit = Edit((Rebind("2", "object", "blue block"),))
+    assert follow_up(edit, ended(plan, red_block=(0.36, -0.2, 0.02))) == f'{BACK}push("blue block", "right", 0.1)\n'
+    assert follow_up(edit, ended(plan)) == 'push("blue block", "right", 0.1)\n'
+
+
 def test_a_push_is_not_done_again_with_another_distance(ended):
     pushed = ended((("push", {"object": "red block", "direction": "right", "distance": 0.1}),))
     assert follow_up(Edit((Adjust("distance", Change.SHIFT, 0.05, "2"),)), pushed) == ""
@@ -87,3 +122,9 @@ def test_in_a_building_another_room(ended):
     assert [step.skill for step in last] == ["go_to", "wait"]
     program = follow_up(Edit((Rebind(last[0].id, "destination", "office"),)), house)
     assert program == 'go_to("office")\nwait(20)\n'
+
+
+def test_what_was_only_picked_up_is_put_somewhere(ended):
+    holding = ended(IN_BOWL[:1], held="red block")
+    request = Request(Intent.OTHER_TARGET, relation="on", target="plate")
+    assert follow_up(Edit(retarget(request, holding)), holding) == 'place_on("plate")\n'

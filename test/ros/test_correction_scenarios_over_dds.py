@@ -132,7 +132,7 @@ def test_after_the_end_the_last_errand_is_corrected_and_the_rules_stay(arm):
     assert arm.scene.find("red block").position[:2] == pytest.approx((x, y), abs=0.02)
     assert [rule.formula for rule in arm.plan.constraints if not rule.goal] == ["G !moved(mug)"]
     assert "mug" in said(arm, "no, the mug", Outcome.REFUSED)
-    assert "no plan is running" in said(arm, "well done", Outcome.NOTHING)
+    assert "no correction" in said(arm, "well done", Outcome.NOTHING)
 
 
 def test_do_the_bowl_first_while_it_carries_the_mug(arm):
