@@ -31,13 +31,13 @@ from llm_planner.plans.plan import PlanStep, StepStatus
 from llm_planner.scene.predicates import is_portable
 
 
-def reopened(situation: Situation) -> Situation:
+def reopened(situation: Situation, held: str = "") -> Situation:
     """Return the situation of an ended plan with its last errand ahead once more, under new step ids.
 
-    What the gripper held when the plan began is taken again first; where it lay before that is not known.
+    What the gripper `held` when the plan began is taken again first; where it lay before that is not known.
     """
     steps = situation.plan.steps
-    last, held = situation.errands[-1] if steps else (), _held_at_start(situation)
+    last = situation.errands[-1] if steps else ()
     if held and not any(situation.skills[step.skill].fills_gripper for step in last):
         last = (PlanStep("", "pick", {"object": held}, 0), *last)
     number = max((int(step.id) for step in steps if step.id.isdigit()), default=0)
@@ -47,20 +47,6 @@ def reopened(situation: Situation) -> Situation:
     plan = replace(situation.plan, steps=(*steps, *again))
     origins = {name: place for name, place in situation.origins.items() if name != held}
     return replace(situation, plan=plan, origins=origins, is_over=True)
-
-
-def _held_at_start(situation: Situation) -> str:
-    """Return what the gripper held when the plan began: the only thing that moved and was not picked; "" for none."""
-    steps, scene = situation.plan.steps, situation.scene
-    first = next(
-        (s for s in steps if situation.skills[s.skill].fills_gripper or situation.skills[s.skill].puts_down), None
-    )
-    if first is None or situation.skills[first.skill].fills_gripper or scene.building is not None:
-        return ""
-    picked = {situation.subject_of(step) for step in steps}
-    moved = [name for name in situation.origins if name in scene.names and has_moved(name, situation)]
-    moved = [name for name in moved if name not in picked]
-    return moved[0] if len(moved) == 1 else ""
 
 
 def follow_up(edit: Edit, situation: Situation) -> str:

@@ -11,7 +11,7 @@ from rclpy.task import Future
 
 from llm_planner.corrections.dialogue_session import EditResult, EditStatus
 from llm_planner.corrections.edits import NO_PLAN, Answer, Edit, Outcome
-from llm_planner.corrections.follow_up import follow_up
+from llm_planner.corrections.follow_up import follow_up, reopened
 from llm_planner.corrections.situation import Situation
 from llm_planner.errors import LlmPlannerError
 from llm_planner.ros.base_node import LATCHED, BaseNode
@@ -25,10 +25,14 @@ _SILENT = (ExecuteCommand.Result.SUCCEEDED, ExecuteCommand.Result.CANCELED, Exec
 
 
 class FollowUps:
-    """Sends corrections of the last plan as commands; `tell` hears of one that failed after it had begun."""
+    """Sends corrections of the last plan as commands.
 
-    def __init__(self, node: BaseNode, tell: Callable[[str, Answer], None]) -> None:
-        self._node, self._tell = node, tell
+    `held()` returns what the gripper holds now, "" for nothing. `tell` hears of a command that failed after it began.
+    """
+
+    def __init__(self, node: BaseNode, held: Callable[[], str], tell: Callable[[str, Answer], None]) -> None:
+        self._node, self._held, self._tell = node, held, tell
+        self._held_at_start = ""  # of the newest plan
         self._ended, self._ended_at = "", 0.0  # id of the plan that has reached its goal, and when [s, monotonic]
         self._plan = Plan()  # newest
         self._commands = GoalClient(node, ExecuteCommand, "execute_command")
@@ -39,14 +43,19 @@ class FollowUps:
 
     def on_status(self, before: PlanStatus, status: PlanStatus) -> None:
         """Notice the end of a plan; one that had ended before this node started is not remembered."""
-        is_new = before.plan_id == status.plan_id and before.state != status.state
-        if is_new and status.state == PlanStatus.SUCCEEDED:
+        if before.plan_id != status.plan_id:
+            self._held_at_start = self._held()
+        elif before.state != status.state and status.state == PlanStatus.SUCCEEDED:
             self._ended, self._ended_at = status.plan_id, time.monotonic()
 
     def may_follow(self, status: PlanStatus) -> bool:
         """Return whether words that are said now may be about the plan with this status, which has ended."""
         has_ended = status.state == PlanStatus.SUCCEEDED and status.plan_id == self._ended
         return has_ended and bool(status.steps) and time.monotonic() < self._ended_at + REMEMBERED
+
+    def reopened(self, situation: Situation) -> Situation:
+        """Return the situation, of the plan that has ended, against which words are read."""
+        return reopened(situation, self._held_at_start)
 
     def make(self, edit: Edit, situation: Situation, only_check: bool) -> Future:
         """Send what the edit asks for in a reopened situation, or only check it.

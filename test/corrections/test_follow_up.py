@@ -16,7 +16,7 @@ from llm_planner.plans.plan import StepStatus
 def ended(at_table, table_with, in_house):
     """Makes the reopened situation of a plan of which all steps are done; `moved` objects lie somewhere else."""
 
-    def made(calls=None, held="", in_building=False, **moved):
+    def made(calls=None, held="", in_building=False, held_at_start="", **moved):
         situation = in_house() if in_building else table_with(calls)
         done = tuple(replace(step, status=StepStatus.DONE) for step in situation.plan.steps)
         objects = tuple(
@@ -24,7 +24,7 @@ def ended(at_table, table_with, in_house):
             for item in situation.scene.objects
         )
         scene = replace(situation.scene, objects=objects, held=held)
-        return reopened(replace(situation, plan=replace(situation.plan, steps=done), scene=scene))
+        return reopened(replace(situation, plan=replace(situation.plan, steps=done), scene=scene), held_at_start)
 
     return made
 
@@ -88,7 +88,7 @@ def test_a_thing_goes_back_into_what_it_lay_in(ended, at_table):
 class TestWhatWasHeldAtTheStart:
     @pytest.fixture
     def there(self, ended):
-        return ended((("place_on", {"object": "plate"}),), mug=(0.53, -0.09, 0.06))
+        return ended((("place_on", {"object": "plate"}),), held_at_start="mug", mug=(0.53, -0.09, 0.06))
 
     def test_is_taken_again(self, there):
         assert follow_up(Edit((Replace("3", "place_in", {"object": "green bowl"}),)), there) == (

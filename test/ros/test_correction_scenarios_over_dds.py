@@ -124,7 +124,7 @@ def test_no_the_blue_one_after_the_grasp_puts_the_red_one_back(arm):
 def test_after_the_end_the_last_errand_is_corrected_and_the_rules_stay(arm):
     laid_out(arm)
     x, y, _ = arm.scene.find("red block").position
-    finished(arm, arm.client.submit(COMMAND, rules=("never move the mug",)))
+    finished(arm, arm.client.submit(COMMAND, rules=("ltl:G !moved(mug)",)))
     ended = arm.plan.plan_id
     assert said(arm, "no, the blue one").endswith('+ pick("blue block"); + place_in("green bowl")')
     arm.wait(lambda: arm.plan.state == PlanStatus.SUCCEEDED and arm.plan.plan_id != ended)

@@ -31,7 +31,6 @@ from llm_planner.corrections.dialogue_session import (
     reading_of,
 )
 from llm_planner.corrections.edits import NO_PLAN, Answer, Cancel, Clarify, Edit, Hold, Outcome, stop_answer
-from llm_planner.corrections.follow_up import reopened
 from llm_planner.corrections.learner import Seen
 from llm_planner.corrections.reading import open_reader, warm_up
 from llm_planner.corrections.situation import Situation
@@ -131,7 +130,7 @@ class CorrectionListenerNode(BaseNode):
         self._edit_plan = ServiceCaller(self, EditPlan, "edit_plan")
         self._stop = ServiceCaller(self, StopRobot, "stop")
         self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
-        self._follow_ups = FollowUps(self, self._tell)
+        self._follow_ups = FollowUps(self, lambda: self._scenes.scene.held if self._scenes.scene else "", self._tell)
         self._voice, heard = SpokenAnswers(self), lambda words: self._on_text(String(data=words))
         self._lessons = PreferenceFeed(self, self._watch_plan)
         convert, unusable = lambda status: checked_status(status) and status, "a plan_status cannot be used: "
@@ -282,7 +281,7 @@ class CorrectionListenerNode(BaseNode):
                 held = state == PlanStatus.PAUSED
                 return replace(reading, is_running=state in UNDER_WAY, is_held=held, is_over=may_follow)
             case Send(edit, only_check=only_check) if self._follow_ups.may_follow(self._status):
-                made = self._follow_ups.make(edit, reopened(self._situation(self._status)), only_check)
+                made = self._follow_ups.make(edit, self._follow_ups.reopened(self._situation(self._status)), only_check)
                 return await self._deadlines.within(EDIT_MAX, made, NO_PLANNER)
             case AnswerWithoutPlan(edit) if self._not_begun and any(
                 isinstance(one, Hold | Cancel) for one in edit.operations
@@ -331,7 +330,7 @@ class CorrectionListenerNode(BaseNode):
     async def _read_once(self, words: str, asked: Clarify | None) -> Reading:
         await self._informed()
         if self._follow_ups.may_follow(self._status):
-            situation = reopened(self._situation(self._status, asked))
+            situation = self._follow_ups.reopened(self._situation(self._status, asked))
         else:
             status = self._status if self._status.state in UNDER_WAY else PlanStatus()
             situation = self._situation(status, asked).past_the_grasp()
