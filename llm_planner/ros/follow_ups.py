@@ -48,10 +48,17 @@ class FollowUps:
         elif before.state != status.state and status.state == PlanStatus.SUCCEEDED:
             self._ended, self._ended_at = status.plan_id, time.monotonic()
 
-    def may_follow(self, status: PlanStatus) -> bool:
-        """Return whether words that are said now may be about the plan with this status, which has ended."""
-        has_ended = status.state == PlanStatus.SUCCEEDED and status.plan_id == self._ended
-        return has_ended and bool(status.steps) and time.monotonic() < self._ended_at + REMEMBERED
+    def forget(self) -> None:
+        """Forget the plan that has ended: the world is another one."""
+        self._ended = ""
+
+    def may_follow(self, status: PlanStatus, planned: str) -> bool:
+        """Return whether words that are said now may be about the plan with this status, which has ended.
+
+        While another command is `planned` ("" for none), they are about that.
+        """
+        has_ended = status.state == PlanStatus.SUCCEEDED and status.plan_id == self._ended and bool(status.steps)
+        return has_ended and not planned and time.monotonic() < self._ended_at + REMEMBERED
 
     def reopened(self, situation: Situation) -> Situation:
         """Return the situation, of the plan that has ended, against which words are read."""

@@ -252,8 +252,8 @@ def _point_type(joints: int) -> np.dtype[np.void]:
     numbers = ("<f8", (joints,))
     return np.dtype([
         ("positions_length", "<u4"), ("positions", *numbers),
-        ("velocities_length", "<u4"), ("", "<u4"), ("velocities", *numbers),
-        ("accelerations_length", "<u4"), ("_", "<u4"), ("accelerations", *numbers),
+        ("velocities_length", "<u4"), ("padding_1", "<u4"), ("velocities", *numbers),
+        ("accelerations_length", "<u4"), ("padding_2", "<u4"), ("accelerations", *numbers),
         ("effort_length", "<u4"), ("sec", "<i4"), ("nanosec", "<u4"),
     ])  # fmt: skip
 

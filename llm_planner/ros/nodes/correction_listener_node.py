@@ -129,7 +129,7 @@ class CorrectionListenerNode(BaseNode):
         self._hear_model = published_exchanges(self)
         self._edit_plan = ServiceCaller(self, EditPlan, "edit_plan")
         self._stop = ServiceCaller(self, StopRobot, "stop")
-        self._scenes = SceneFeed(self, 1.0, lambda restarted: None)
+        self._scenes = SceneFeed(self, 1.0, lambda restarted: restarted and self._follow_ups.forget())
         self._follow_ups = FollowUps(self, lambda: self._scenes.scene.held if self._scenes.scene else "", self._tell)
         self._voice, heard = SpokenAnswers(self), lambda words: self._on_text(String(data=words))
         self._lessons = PreferenceFeed(self, self._watch_plan)
@@ -277,10 +277,10 @@ class CorrectionListenerNode(BaseNode):
                 reading = await self._read(utterance, step)
                 if utterance.before is not None and not is_reflex(reading.edit):
                     await utterance.before
-                state, may_follow = self._status.state, self._follow_ups.may_follow(self._status)
+                state, may_follow = self._status.state, self._follow_ups.may_follow(self._status, self._not_begun)
                 held = state == PlanStatus.PAUSED
                 return replace(reading, is_running=state in UNDER_WAY, is_held=held, is_over=may_follow)
-            case Send(edit, only_check=only_check) if self._follow_ups.may_follow(self._status):
+            case Send(edit, only_check=only_check) if self._follow_ups.may_follow(self._status, self._not_begun):
                 made = self._follow_ups.make(edit, self._follow_ups.reopened(self._situation(self._status)), only_check)
                 return await self._deadlines.within(EDIT_MAX, made, NO_PLANNER)
             case AnswerWithoutPlan(edit) if self._not_begun and any(
@@ -329,7 +329,7 @@ class CorrectionListenerNode(BaseNode):
 
     async def _read_once(self, words: str, asked: Clarify | None) -> Reading:
         await self._informed()
-        if self._follow_ups.may_follow(self._status):
+        if self._follow_ups.may_follow(self._status, self._not_begun):
             situation = self._follow_ups.reopened(self._situation(self._status, asked))
         else:
             status = self._status if self._status.state in UNDER_WAY else PlanStatus()
