@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from llm_planner.cli.processes import DOMAINS, NoFreeDomainError, domain_ports, is_free, own_network
-from llm_planner.ros.transport import SOCKETS, socket_transport, stays_on_this_machine
+from llm_planner.ros.transport import PROFILES, SOCKETS, socket_transport, stays_on_this_machine
+from llm_planner.share import share_folder
 
 
 def listen(stack: ExitStack, domain: int) -> None:
@@ -62,9 +63,28 @@ def test_where_dds_reaches_no_other_machine_none_has_to_be_searched(environ, loc
     assert stays_on_this_machine(environ) is local
 
 
+NETWORK = str(share_folder("config") / "fastdds_network.xml")
+
+
+def test_processes_of_a_network_stay_off_shared_memory():
+    program = "import rclpy; rclpy.init(); node = rclpy.create_node('alone'); print('up', flush=True); input()"
+    private = own_network(random.Random(0))  # for a domain that is free
+    mine = {name: value for name, value in os.environ.items() if name not in private}
+    environment = {**mine, **socket_transport({}), "ROS_DOMAIN_ID": private["ROS_DOMAIN_ID"]}
+    environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "OFF"  # nobody is to be found
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", program], env=environment, **pipes) as node:
+        assert node.stdout.readline() == b"up\n"
+        assert "/dev/shm/fastrtps" not in Path(f"/proc/{node.pid}/maps").read_text("ascii")
+        node.communicate(b"\n")
+
+
 OTHERS = (
-    ({}, {"FASTDDS_BUILTIN_TRANSPORTS": SOCKETS}),
-    ({"FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"}, {"FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"}),
+    ({}, {PROFILES: NETWORK, "FASTDDS_BUILTIN_TRANSPORTS": SOCKETS}),
+    (
+        {"FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"},
+        {PROFILES: NETWORK, "FASTDDS_BUILTIN_TRANSPORTS": "LARGE_DATA"},
+    ),
     ({"FASTRTPS_DEFAULT_PROFILES_FILE": "/mine.xml", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, {}),
     ({"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, {}),
     ({"ROS_STATIC_PEERS": "10.0.0.7", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, {}),
@@ -78,9 +98,9 @@ def test_what_the_user_has_chosen_stays(environ, expected):
 
 def test_setting_the_transport_twice_changes_nothing():
     local = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
-    once = local | socket_transport(local)
-    again = once | socket_transport(once)
-    assert {name: again[name] for name in once} == once
+    for environ in (local, {}):
+        once = environ | socket_transport(environ)
+        assert once | socket_transport(once) == once
 
 
 def test_when_every_domain_is_taken_that_is_said():
