@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from llm_planner.speech.listening import Heard, StopHeard
 
 CHUNK = 0.032  # [s] of sound per chunk from the microphone
+MOST_SYSTEMS = 16  # that are stopped at once
 _LEADS = {
     "done": "Done: ", "applied": "Done: ", "failed": "Not done: ", "refused": "Not done: ",
     "question": "The robot asks: ", "nothing": "Nothing done: ",
@@ -99,11 +100,10 @@ def run_stop(args: argparse.Namespace) -> int:
     from llm_planner.ros.other_systems import running_systems
     from llm_planner.ros.stop_client import NO_SYSTEM, SystemUnreachableError
 
-    namespaces = running_systems()
-    if not namespaces:
+    with ThreadPoolExecutor(MOST_SYSTEMS) as pool:  # each is stopped as soon as it is found
+        ends = {namespace: pool.submit(_stop, namespace.strip("/")) for namespace in running_systems()}
+    if not ends:
         raise SystemUnreachableError(NO_SYSTEM)
-    with ThreadPoolExecutor(len(namespaces)) as pool:
-        ends = {namespace: pool.submit(_stop, namespace.strip("/")) for namespace in namespaces}
     for namespace, end in ends.items():
         print(f"{namespace}: {end.exception() or end.result()}")
     return 1 if any(end.exception() for end in ends.values()) else 0

@@ -205,11 +205,15 @@ def check_nobody_else(names: Mapping[str, Iterable[str]], domain: int, patience:
         raise InputError(f"a system is on this network already ({', '.join(there)}), and {_ADVICE}")
 
 
-def running_systems(patience: float = PATIENCE) -> list[str]:
-    """Return the namespaces of all systems with a plan executor on this network, after `patience` [s, wall time]."""
+def running_systems(patience: float = PATIENCE) -> Iterator[str]:
+    """Yield the namespaces of systems with a plan executor on this network as they are found, for `patience` [s]."""
+    deadline, found = time.monotonic() + patience, set[str]()
     with _visitor() as node:
-        time.sleep(patience)
-        return sorted(of for name, of in node.get_node_names_and_namespaces() if name == EXECUTOR)
+        while time.monotonic() < deadline:
+            there = {of for name, of in node.get_node_names_and_namespaces() if name == EXECUTOR}
+            yield from sorted(there - found)
+            found |= there
+            time.sleep(0.05)
 
 
 def is_known(node: Node, name: str) -> bool:
