@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from llm_planner.errors import InputError, LlmPlannerError
-from llm_planner.robots.arm_model import ArmModel
 from llm_planner.ros.node_table import (
     CLIENT,
     EVERY_NODE,
@@ -31,6 +31,9 @@ from llm_planner.ros.node_table import (
     enclave,
     nodes_beside,
 )
+
+if TYPE_CHECKING:  # `llm-planner stop` waits for imports
+    from llm_planner.robots.arm_model import ArmModel
 
 SCHEMA = "http://www.omg.org/spec/DDS-SECURITY/20170901/omg_shared_ca_{}.xsd"
 DISCOVERY_TOPIC = "ros_discovery_info"  # every ROS process announces its nodes here
