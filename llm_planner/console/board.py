@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 MOST_SAID = 80  # exchanges kept for a viewer that comes later
+JUST = 10_000_000_000  # [ns] between a correction and the command that it becomes
 MOST_SAMPLES = 240  # of a margin over a run
 
 
@@ -66,7 +67,8 @@ def _finite(value: Any) -> Any:
 class Talk:
     """What was said, by the person and by the robot, oldest first; `at` is when what comes next was said [ns].
 
-    Words and answers are on several topics, which may be heard in another order than they were sent.
+    Words and answers are on several topics, which may be heard in another order than they were sent. A correction that
+    becomes a command is heard twice; the command's exchange has a key.
     """
 
     def __init__(self) -> None:
@@ -79,12 +81,21 @@ class Talk:
 
     def add(self, who: str, text: str, **more: object) -> None:
         """Add an exchange: `who` is "person" or "robot"; `more` is what the page shows with it."""
+        if who == "person" and (said := self._just_said(text)) and ("key" in said) != ("key" in more):
+            said.update(more)
+            return
         self._count += 1
         place = len(self._said)
         while place and self._said[place - 1]["at"] > self.at:
             place -= 1
         self._said.insert(place, {"id": self._count, "at": self.at, "who": who, "text": text, **more})
         del self._said[:-MOST_SAID]
+
+    def _just_said(self, text: str) -> dict[str, Any] | None:
+        """Return the person's newest exchange with this text, if it is as recent as `JUST`."""
+        lines = (line for line in reversed(self._said) if line["who"] == "person" and line["text"] == text)
+        said = next(lines, None)
+        return said if said and abs(self.at - said["at"]) < JUST else None
 
     def forget(self, before: int) -> None:
         """Forget what was said before a time [ns]."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 
+import pytest
+
 from llm_planner.console.board import MOST_SAID, MOST_SAMPLES, Board, Series, Talk
 
 
@@ -85,3 +87,25 @@ def test_a_series_keeps_the_whole_run_in_bounded_memory():
     assert len(series.times) <= MOST_SAMPLES
     assert series.times[0] == 0.0
     assert series.times[-1] > 4000.0
+
+
+@pytest.mark.parametrize("command_first", [False, True])
+def test_a_correction_that_becomes_a_command_is_said_once(command_first):
+    talk = Talk()
+    steps = [
+        lambda: talk.add("person", "no, the blue one"),
+        lambda: talk.update("c said", "person", "no, the blue one"),
+    ]
+    for step in reversed(steps) if command_first else steps:
+        talk.at += 100_000_000
+        step()
+    assert [line["text"] for line in talk.lines] == ["no, the blue one"]
+    assert talk.text_of("c said") == "no, the blue one"
+
+
+def test_what_a_person_says_twice_is_said_twice():
+    talk = Talk()
+    for key in ("a", "b"):
+        talk.add("person", "slower")
+        talk.update(f"{key} said", "person", "pick up the mug")
+    assert [line["text"] for line in talk.lines] == ["slower", "pick up the mug", "slower", "pick up the mug"]

@@ -102,6 +102,21 @@ def test_options_undo_words_and_preview_are_sent(page):
     ]
 
 
+def test_what_was_done_last_is_corrected_and_put_back_once_it_is_done(page):
+    browser, robot, board, _ = page
+    board.put("plan", {**PLAN, "state": "done", "edits": []})
+    browser.wait(lambda: browser.text("#undo") == "Put back")
+    assert browser.text("#preview") == "Correct"
+    browser.run("byId('words').value = 'no, the blue one'; byId('preview').click(); byId('undo').click()")
+    browser.run("byId('words').value = 'put the mug on the plate'; byId('form').requestSubmit()")
+    browser.wait(lambda: len(robot.said) == 3)
+    assert robot.said == [
+        {"do": "correct", "words": "no, the blue one"},
+        {"do": "correct", "words": "undo"},
+        {"do": "say", "words": "put the mug on the plate"},
+    ]
+
+
 def test_what_was_sent_is_shown_at_once_until_the_robot_repeats_it(page):
     browser, _, board, _ = page
     browser.run("byId('words').value = 'the  mug'; byId('form').requestSubmit()")

@@ -87,6 +87,7 @@ setInterval(showLife, 500);
 // What is shown
 
 const unheard = []; // words that this page has sent and the robot has not repeated yet
+const isOver = () => (state.plan || {}).state === "done" && !state.replay;  // then its last errand can still be corrected
 const underWay = () => ["running", "held"].includes((state.plan || {}).state);
 function showState() {
   const plan = state.plan || {}, motion = state.motion || {};
@@ -118,12 +119,19 @@ const show = {
     byId("program").replaceChildren(...(plan.program || "# the program of the plan").split("\n").map((text, number) =>
       element("span", now && now.line === number + 1 ? "now" : "", text || " ")));
     if (now) (steps.querySelector(".running") || steps).scrollIntoView({ block: "nearest" });
-    byId("undo").hidden = !(underWay() && plan.edits.length);
-    byId("undo").title = plan.edits.length ? `undo “${plan.edits[plan.edits.length - 1]}” (Ctrl+Z)` : "";
-    byId("hold").hidden = byId("preview").hidden = !underWay();
+    byId("undo").hidden = !(isOver() || (underWay() && plan.edits.length));
+    byId("undo").textContent = isOver() ? "Put back" : "Undo edit";
+    byId("undo").title = isOver() ? "lay back what was moved last (Ctrl+Z)"
+      : plan.edits.length ? `undo “${plan.edits[plan.edits.length - 1]}” (Ctrl+Z)` : "";
+    byId("hold").hidden = !underWay();
+    byId("preview").hidden = !underWay() && !isOver();
+    byId("preview").textContent = isOver() ? "Correct" : "Preview";
+    byId("preview").title = isOver() ? "change what was done last: “no, the blue one”, “not there, on the plate” (Alt+Enter)"
+      : "show what would change, without changing it (Alt+Enter)";
     byId("hold").textContent = plan.state === "held" ? "Go on" : "Hold";
     byId("words").placeholder = underWay() ? "“slower”, “no, the blue one”, …" : "Tell the robot what to do";
-    byId("mode").textContent = underWay() ? "your words correct the plan" : "your words are a command";
+    byId("mode").textContent = underWay() ? "your words correct the plan"
+      : isOver() ? "your words are a command, or correct what was done last" : "your words are a command";
     showRules();
   },
   rehearsal() {
@@ -302,9 +310,10 @@ function say(kind) {
   byId("words").value = "";
 }
 byId("form").onsubmit = (event) => { event.preventDefault(); say("say"); };
-byId("preview").onclick = () => say("preview");
+const correct = () => say(isOver() ? "correct" : underWay() ? "preview" : "say");
+byId("preview").onclick = correct;
 byId("words").onkeydown = (event) => {
-  if (event.key === "Enter" && event.altKey) { event.preventDefault(); say(underWay() ? "preview" : "say"); }
+  if (event.key === "Enter" && event.altKey) { event.preventDefault(); correct(); }
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (!step || !history.length) return;
   event.preventDefault();
