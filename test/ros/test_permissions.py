@@ -51,7 +51,7 @@ def writers(topic: str, others=(), topics: Topics = USUAL) -> set[str]:
         ("rt/left/motion_patch", {"plan_executor"}),
         ("rq/left/execute_skill/_action/send_goalRequest", {"plan_executor"}),
         ("rq/left/execute_plan/_action/send_goalRequest", {"language_planner"}),
-        ("rq/left/execute_command/_action/send_goalRequest", {CLIENT, "console"}),
+        ("rq/left/execute_command/_action/send_goalRequest", {CLIENT, "console", "correction_listener"}),
         ("rq/left/preview_command/_action/send_goalRequest", {CLIENT}),
         ("rq/left/edit_planRequest", {"correction_listener"}),
         ("rr/left/stopReply", {"plan_executor"}),
