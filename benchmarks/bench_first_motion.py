@@ -6,7 +6,6 @@ client process that hears the joints at 100 Hz.
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -30,11 +29,10 @@ OBJECTS = "red block, blue block, green bowl, mug"
 
 def run(commands: int, seed: int) -> dict[str, object]:
     """Seconds from publishing each command until a joint moves."""
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
-    from llm_planner.cli.processes import NodeOptions, NodeProcesses
+    from llm_planner.cli.processes import NodeOptions, NodeProcesses, join_own_network
     from llm_planner.ros.node_table import NODES_IN_SIMULATION
 
+    join_own_network()
     with tempfile.TemporaryDirectory() as folder:
         journal = {"journal": str(Path(folder) / "journal.jsonl")}
         parameters = {

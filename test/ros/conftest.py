@@ -203,9 +203,8 @@ class NodesHere:
 
     def __init__(self) -> None:
         self.context = rclpy.Context()
-        rclpy.init(
-            context=self.context, domain_id=os.getpid() % 100 + 1, signal_handler_options=SignalHandlerOptions.NO
-        )
+        domain = int(own_network(random.Random())["ROS_DOMAIN_ID"])  # in which no other test runs a system
+        rclpy.init(context=self.context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
         self.spinner = NodeExecutor(context=self.context)
 
     def add(self, *nodes: Node) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory as JointTrajectoryMsg
 
+from llm_planner.cli.processes import own_network
 from llm_planner.control import formulation
 from llm_planner.control.formulation import StartState
 from llm_planner.robots.arm_model import arm_model
@@ -127,7 +129,8 @@ def test_a_wrong_plan_brakes_and_the_node_lives(running):
 
 def test_a_fault_before_the_node_is_configured_does_no_harm():
     context = rclpy.Context()
-    rclpy.init(context=context, domain_id=os.getpid() % 100 + 1, signal_handler_options=SignalHandlerOptions.NO)
+    domain = int(own_network(random.Random())["ROS_DOMAIN_ID"])
+    rclpy.init(context=context, domain_id=domain, signal_handler_options=SignalHandlerOptions.NO)
     node = SafetyFilterNode("safety_filter", context=context)
     node.on_fault(ZeroDivisionError("a fault of ours"))
     node.destroy_node()
