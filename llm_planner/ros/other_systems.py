@@ -141,8 +141,8 @@ def claim_system(names: Mapping[str, Iterable[str]], on_network: bool) -> Iterat
         for namespace, nodes in names.items():
             check_enclaves(namespace, nodes, os.environ)
             claims.enter_context(claim_name(SYSTEM, namespace, domain))
-        if on_network and not stays_on_this_machine(os.environ):
-            check_nobody_else(names, domain)
+        if on_network:
+            check_nobody_else(names, domain, 0.0 if stays_on_this_machine(os.environ) else PATIENCE)
         if any(SIMULATOR in nodes for nodes in names.values()):
             claim_clock(domain).close()  # the simulator claims it
         yield
@@ -187,7 +187,7 @@ def check_nobody_else(names: Mapping[str, Iterable[str]], domain: int, patience:
     Args:
         names: Names of nodes by namespace, with or without slashes around it.
         domain: Number of the ROS domain.
-        patience: Time to listen to the network [s, wall time].
+        patience: Time to listen to the network [s, wall time]; 0 for this machine only.
 
     Raises:
         InputError: Such a node runs.
@@ -195,6 +195,8 @@ def check_nobody_else(names: Mapping[str, Iterable[str]], domain: int, patience:
     wanted = {(name, f"/{namespace.strip('/')}") for namespace, nodes in names.items() for name in nodes}
     for name, namespace in sorted(wanted):
         claim_name(name, namespace, domain).close()
+    if not patience:
+        return
     deadline = time.monotonic() + patience
     there: list[str] = []
     with _visitor(next(iter(names), ""), domain) as node:
