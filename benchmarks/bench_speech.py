@@ -102,18 +102,21 @@ class Ear:
         self._recogniser.learn(self._vocabulary)
         self._detector, self._spotter = SileroDetector(), SphinxStopSpotter()
 
+    def _listener(self) -> Listener:
+        """A listener that has heard nothing yet."""
+        self._detector.reset()
+        return Listener(AudioFormat(), Endpointer(self._detector), self._spotter)
+
     def over_own_voice(self, sound: Samples) -> tuple[bool, bool]:
         """Whether a stop is spotted in what is heard while the robot speaks, and whether it falls silent."""
-        self._detector.reset()
-        listener, spotted, silent = Listener(AudioFormat(), Endpointer(self._detector), self._spotter), False, False
+        listener, spotted, silent = self._listener(), False, False
         for place in range(0, len(sound), CHUNK):
             spotted |= bool(listener.hear(pcm(sound[place : place + CHUNK]), True))
             silent |= listener.interrupted
         return spotted, silent
 
     def hear(self, clip: Clip, sound: Samples) -> Outcome:
-        self._detector.reset()
-        listener = Listener(AudioFormat(), Endpointer(self._detector), self._spotter)
+        listener = self._listener()
         words, intents, stopped, latency = [], [], False, float("nan")
         ends = BEFORE + len(clip.samples) / RATE
         began, draft, heard, known = time.process_time(), None, None, 0.0

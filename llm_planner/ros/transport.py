@@ -20,6 +20,11 @@ LOOPBACK, NETWORK = "fastdds_loopback.xml", "fastdds_network.xml"
 SOCKETS = "UDPv4?sockets_size=4MB&non_blocking=true"
 
 
+def _profile(name: str) -> str:
+    """Return the path of one of the two profiles, as `PROFILES` holds it."""
+    return str(share_folder("config") / name)
+
+
 def socket_transport(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that make Fast DDS use sockets only; empty where the user chose a profile or another DDS.
 
@@ -31,7 +36,7 @@ def socket_transport(environ: Mapping[str, str]) -> dict[str, str]:
     Args:
         environ: Environment of the process that will join the network.
     """
-    loopback, network = (str(share_folder("config") / name) for name in (LOOPBACK, NETWORK))
+    loopback, network = _profile(LOOPBACK), _profile(NETWORK)
     chosen = {environ.get(name, "") for name in (PROFILES, "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_STATIC_PEERS")}
     if chosen - {"", loopback, network} or "fastrtps" not in environ.get("RMW_IMPLEMENTATION", "fastrtps"):
         return {}
@@ -44,9 +49,7 @@ def socket_transport(environ: Mapping[str, str]) -> dict[str, str]:
 
 def stays_on_this_machine(environ: Mapping[str, str]) -> bool:
     """Return whether DDS reaches no other machine with these variables, as far as this package set it up."""
-    is_local = environ.get(RANGE) in ("LOCALHOST", "OFF") or environ.get(PROFILES) == str(
-        share_folder("config") / LOOPBACK
-    )
+    is_local = environ.get(RANGE) in ("LOCALHOST", "OFF") or environ.get(PROFILES) == _profile(LOOPBACK)
     return is_local and not environ.get("ROS_STATIC_PEERS")
 
 

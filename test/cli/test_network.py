@@ -7,7 +7,8 @@ import random
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,15 +39,21 @@ def udp_sockets(pid: int) -> set[str]:
     return {line[1].partition(":")[0] for line in lines if f"socket:[{line[9]}]" in inodes}
 
 
-def test_the_network_stays_on_this_machine_and_off_shared_memory():
+@contextmanager
+def node_in(environment: Mapping[str, str]) -> Iterator[int]:
+    """Process number of a node that runs with these variables."""
     program = "import rclpy; rclpy.init(); node = rclpy.create_node('alone'); print('up', flush=True); input()"
-    environment = {**os.environ, **own_network(random.Random(0))}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", program], env=environment, **pipes) as node:
         assert node.stdout.readline() == b"up\n"
-        assert udp_sockets(node.pid) == {"0100007F"}  # 127.0.0.1
-        assert "/dev/shm/fastrtps" not in Path(f"/proc/{node.pid}/maps").read_text("ascii")
+        yield node.pid
         node.communicate(b"\n")
+
+
+def test_the_network_stays_on_this_machine_and_off_shared_memory():
+    with node_in({**os.environ, **own_network(random.Random(0))}) as pid:
+        assert udp_sockets(pid) == {"0100007F"}  # 127.0.0.1
+        assert "/dev/shm/fastrtps" not in Path(f"/proc/{pid}/maps").read_text("ascii")
 
 
 @pytest.mark.parametrize(
@@ -63,22 +70,16 @@ def test_where_dds_reaches_no_other_machine_none_has_to_be_searched(environ, loc
     assert stays_on_this_machine(environ) is local
 
 
-NETWORK = str(share_folder("config") / "fastdds_network.xml")
-
-
 def test_processes_of_a_network_stay_off_shared_memory():
-    program = "import rclpy; rclpy.init(); node = rclpy.create_node('alone'); print('up', flush=True); input()"
     private = own_network(random.Random(0))  # for a domain that is free
     mine = {name: value for name, value in os.environ.items() if name not in private}
     environment = {**mine, **socket_transport({}), "ROS_DOMAIN_ID": private["ROS_DOMAIN_ID"]}
     environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "OFF"  # nobody is to be found
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", program], env=environment, **pipes) as node:
-        assert node.stdout.readline() == b"up\n"
-        assert "/dev/shm/fastrtps" not in Path(f"/proc/{node.pid}/maps").read_text("ascii")
-        node.communicate(b"\n")
+    with node_in(environment) as pid:
+        assert "/dev/shm/fastrtps" not in Path(f"/proc/{pid}/maps").read_text("ascii")
 
 
+NETWORK = str(share_folder("config") / "fastdds_network.xml")
 OTHERS = (
     ({}, {PROFILES: NETWORK, "FASTDDS_BUILTIN_TRANSPORTS": SOCKETS}),
     (

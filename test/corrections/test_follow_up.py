@@ -14,7 +14,7 @@ from llm_planner.plans.plan import StepStatus
 
 @pytest.fixture
 def ended(at_table, table_with, in_house):
-    """Makes the reopened situation of a plan of which all steps are done; `moved` objects lie somewhere else."""
+    """Builds the situation after a plan has ended, opened again for a correction; `moved` objects lie elsewhere."""
 
     def made(calls=None, held="", in_building=False, held_at_start="", **moved):
         situation = in_house() if in_building else table_with(calls)

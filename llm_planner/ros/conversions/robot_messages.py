@@ -248,7 +248,7 @@ def _text(text: str) -> bytes:
 
 @lru_cache(maxsize=16)
 def _point_type(joints: int) -> np.dtype[np.void]:
-    """Return the layout of the points behind a place that is no multiple of 8: each ends at one."""
+    """Return the CDR layout of one point that begins 4 bytes after a multiple of 8; the next point begins so too."""
     numbers = ("<f8", (joints,))
     return np.dtype([
         ("positions_length", "<u4"), ("positions", *numbers),
